@@ -258,18 +258,28 @@ static const char *open_terminal(void)
     return ptsname(terminal);
 }
 
-/* What was written to the terminal within `ms`, or until `part` appeared;
- * never freed. */
-static const char *on_terminal(int ms, const char *part)
+/* What was written to the terminal until `part` appeared, or for a minute nothing; never
+ * freed. */
+static char *on_terminal(const char *part)
 {
     static char text[65536];
     struct pollfd p = {terminal, POLLIN, 0};
     size_t n = 0;
     ssize_t more = 1;
     text[0] = 0;
-    while (!(part && strstr(text, part)) && poll(&p, 1, ms) > 0 &&
+    while (!strstr(text, part) && poll(&p, 1, 60000) > 0 &&
            (more = read(terminal, text + n, sizeof text - 1 - n)) > 0)
         text[n += (size_t)more] = 0;
+    return text;
+}
+
+/* All of it so far: it comes in the order in which it was written, and last what is
+ * written here to the other side. */
+static const char *all_on_terminal(int side)
+{
+    CHECK_EQ(write(side, "\f", 1), 1);
+    char *text = on_terminal("\f");
+    text[strcspn(text, "\f")] = 0;
     return text;
 }
 
@@ -296,7 +306,7 @@ TEST(colour_is_for_terminals)
         for (size_t k = 0; k < 2; k++) {
             child_result r = shell("unset NO_COLOR; %s $G %s a.json > %s",
                                    cases[i].environment, commands[k], name);
-            const char *text = on_terminal(50, NULL);
+            const char *text = all_on_terminal(kept);
             CHECK_EQ(r.status, 0);
             CHECK(strstr(text, k ? "Call Tree" : "a.json"));
             CHECK_EQ(strstr(text, "\033[1m") != NULL, cases[i].colour);
@@ -328,11 +338,10 @@ TEST(names_are_escaped_on_terminals)
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         child_result r =
             shell("TERM=dumb $G %s evil.json > %s", commands[i], name);
-        const char *text = on_terminal(20000, "step");
+        const char *text = all_on_terminal(kept);
         CHECK_EQ(r.status, 0);
         if (!CHECK(!strchr(text, '\033') && strstr(text, "[31m, \xc3\xa9step")))
             fprintf(stderr, "    %s:\n%s\n", commands[i], text);
-        on_terminal(50, NULL);
     }
     /* Elsewhere they are as they are. */
     child_result r = shell("$G report --as regions --format csv evil.json");
@@ -359,10 +368,10 @@ TEST(progress_is_shown_on_terminals)
     pid_t child =
         child_start("/bin/sh", "G=" PROGRAM_PATH,
                     (const char *const[]){"-c", command, NULL}, "out", "err");
-    CHECK(strstr(on_terminal(20000, "file 81 of 81"), "\r##"));
+    CHECK(strstr(on_terminal("file 81 of 81"), "\r##"));
     CHECK_EQ(shell("cat a.json > d/99.gnomon").status, 0);
     CHECK_EQ(child_wait(child), 0);
-    CHECK(strstr(on_terminal(50, NULL), "\r\033[K"));
+    CHECK(strstr(all_on_terminal(kept), "\r\033[K"));
     CHECK_EQ(times_in(child_read("out"), "\n"), 84);
     /* A small input shows no progress, however long it takes. */
     CHECK_EQ(shell("mkfifo slow; { sleep 0.5; cat a.json; } > slow & "
@@ -370,7 +379,7 @@ TEST(progress_is_shown_on_terminals)
                    name)
                  .status,
              0);
-    CHECK_STR(on_terminal(50, NULL), "");
+    CHECK_STR(all_on_terminal(kept), "");
     /* Into a pipe or a file: nothing. */
     child =
         child_start("/bin/sh", "G=" PROGRAM_PATH,
@@ -406,10 +415,10 @@ TEST(what_a_merge_logs_is_not_behind_its_progress)
     pid_t child =
         child_start("/bin/sh", "G=" PROGRAM_PATH,
                     (const char *const[]){"-c", command, NULL}, "out", "err");
-    CHECK(strstr(on_terminal(20000, "run "), " of 80"));
+    CHECK(strstr(on_terminal("run "), " of 80"));
     close(all);
     CHECK_EQ(child_wait(child), 2);
-    CHECK(strstr(on_terminal(50, NULL), "\r\033[Kgnomon: all: Broken pipe"));
+    CHECK(strstr(all_on_terminal(kept), "\r\033[Kgnomon: all: Broken pipe"));
     close(kept);
 }
 
@@ -436,7 +445,7 @@ TEST(progress_of_kernels_is_shown)
         child_start("/bin/sh", "G=" PROGRAM_PATH,
                     (const char *const[]){"-c", command, NULL}, "out", "err");
     const int rows = open("rows", O_RDONLY);
-    CHECK(strstr(on_terminal(20000, "file 1 of 1"), " %, file"));
+    CHECK(strstr(on_terminal("file 1 of 1"), " %, file"));
     char some[4096];
     ssize_t n;
     size_t lines = 0;
@@ -446,7 +455,7 @@ TEST(progress_of_kernels_is_shown)
     close(rows);
     CHECK_EQ(child_wait(child), 0);
     CHECK_EQ(lines, 4001);
-    CHECK(strstr(on_terminal(200, "kernels"), "\r\033[K"));
+    CHECK(strstr(all_on_terminal(kept), "\r\033[K"));
     close(kept);
 }
 
@@ -474,7 +483,7 @@ TEST(progress_of_a_large_file_is_in_bytes)
     dup2(open(name, O_RDWR | O_NOCTTY), 2);
     gnomon__progress_begin(&in);
     gnomon__progress_show();
-    while (seen < 3 && strstr(on_terminal(20000, bars[seen]), bars[seen]) &&
+    while (seen < 3 && strstr(on_terminal(bars[seen]), bars[seen]) &&
            read(file, half, sizeof half) >= 0)
         seen++;
     gnomon__progress_hide();
