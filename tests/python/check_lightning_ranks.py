@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """GnomonProfiler in several processes, as each of Lightning's ways to start them does
 it: names and profiles have the rank among all nodes."""
+import contextlib
 import glob
 import os
+import random
 import socket
 import subprocess
 import sys
@@ -31,9 +33,12 @@ def fit(strategy="ddp", devices=2, **more):
 
 
 def free_port():
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return str(found.getsockname()[1])
+    """Below those that the system gives to whoever connects or asks for any: what it gave
+    us could be another's before our processes take it."""
+    for port in random.SystemRandom().sample(range(10000, 32768), 100):
+        with socket.socket() as found, contextlib.suppress(OSError):
+            found.bind(("127.0.0.1", port))
+            return str(port)
 
 
 class Ranks(unittest.TestCase):
@@ -93,7 +98,9 @@ class Ranks(unittest.TestCase):
             sys.argv = [path]
             fit()
 
-        status, out, err = run_forked(case, self.folder, PYTHONPATH=places)
+        status, out, err = run_forked(
+            case, self.folder, PYTHONPATH=places, MASTER_PORT=free_port()
+        )
         self.assertEqual(status, 0, err[-3000:])
         self.assertNotIn("gnomon:", err)
         self.check_files()
@@ -106,7 +113,8 @@ class Ranks(unittest.TestCase):
         self.check_files()
 
     def test_processes_that_are_forked(self):
-        status, out, err = run_forked(lambda: fit("ddp_fork"), self.folder)
+        case = lambda: fit("ddp_fork")
+        status, out, err = run_forked(case, self.folder, MASTER_PORT=free_port())
         self.assertEqual(status, 0, err[-3000:])
         self.check_files()
 
