@@ -470,7 +470,11 @@ int gnomon__averages_text(const gnomon__report_rows *r,
                             "self_cpu_time_total, cuda_time_total, ...",
                             sort_by);
     for (size_t i = 0; i < t.rows->row_count; i++) {
-        const gnomon__cell *cells = gnomon__cells_of(t.rows, i);
+        gnomon__cell *cells = gnomon__cells_of(t.rows, i);
+        cells[GNOMON__AVERAGE_NAME].text =
+            gnomon_shown(out, cells[GNOMON__AVERAGE_NAME].text);
+        cells[GNOMON__AVERAGE_LAYER].text =
+            gnomon_shown(out, cells[GNOMON__AVERAGE_LAYER].text);
         see_row(&seen, cells);
         t.self_cpu += cells[GNOMON__AVERAGE_SELF_CPU].number;
         if ((cells[GNOMON__AVERAGE_KIND].count & 3) == 2)
