@@ -226,6 +226,20 @@ static void hold_segments(const gnomon__rows *r)
             gnomon__segments_hold(r->rows[i].segment);
 }
 
+/* What a thread has that was not cut in time comes with the next stage, but memory and work
+ * of this one may name its paths. 0: no memory. */
+static int keep_late(gnomon__ledger *l, const gnomon__thread *t, uint32_t bit,
+                     uint32_t generation)
+{
+    gnomon__rows rows;
+    int ok =
+        !gnomon__rows_copy(&rows, t, bit, generation) &&
+        (!rows.has_tree || (keep_paths(l, &rows) &&
+                            gnomon__totals_thread_at(&l->open, rows.thread)));
+    gnomon__rows_free(&rows);
+    return ok;
+}
+
 static int add_threads(gnomon__ledger *l, uint32_t bit, uint32_t generation,
                        int is_live)
 {
@@ -233,8 +247,10 @@ static int add_threads(gnomon__ledger *l, uint32_t bit, uint32_t generation,
     l->open_count = 0;
     gnomon__each_thread(t) {
         gnomon__rows rows = {0};
+        int is_late = !is_live && load_acquire(&t->segment) != gnomon__segment;
+        int is_known = !is_late || keep_late(l, t, bit, generation);
         int its = gnomon__slice_read(&rows, t, bit, generation, is_live);
-        if (rows.has_tree && !add_slice(l, &rows))
+        if (!is_known || (rows.has_tree && !add_slice(l, &rows)))
             its = GNOMON_ENOMEM;
         if (!is_live)
             hold_segments(&rows);

@@ -7,7 +7,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "child.h"
 #include "mark/memory.h"
+#include "mark/thread.h"
 #include "memory_sums.h"
 #include "recording_threads.h"
 #include "turns.h"
@@ -185,6 +187,45 @@ TEST(a_stage_ends_while_threads_mark)
     gnomon_profile_free(p);
 }
 
+static int is_inside; /* of a mark, until is_over */
+
+static void *stay_inside_a_mark(void *unused)
+{
+    {
+        GNOMON_SCOPE("worker");
+        take(1, BYTES);
+    }
+    take(2, BYTES);
+    gnomon__thread *t = gnomon__enter();
+    store_release(&is_inside, 1);
+    while (!load_acquire(&is_over))
+        sched_yield();
+    gnomon__leave(t);
+    return unused;
+}
+
+/* The end of the stage gives the thread up, whose paths are new in it. */
+TEST(a_thread_stays_inside_one_mark_over_a_stages_end)
+{
+    pthread_t thread;
+    gnomon_profile *p = NULL;
+    child_folder();
+    ATTACH("(as=m,file=run.gnomon)");
+    CHECK_EQ(gnomon_stage_begin("fit"), GNOMON_OK);
+    pthread_create(&thread, NULL, stay_inside_a_mark, NULL);
+    while (!load_acquire(&is_inside))
+        sched_yield();
+    CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
+    store_release(&is_over, 1);
+    pthread_join(thread, NULL);
+    CHECK_EQ(gnomon_attach(NULL, NULL, ""), GNOMON_OK);
+    CHECK_EQ(gnomon_profile_load(&p, "run.gnomon"), GNOMON_OK);
+    CHECK_EQ(gnomon_profile_check(p), GNOMON_OK);
+    CHECK_EQ(sums(p, "worker", "host").allocations, 1);
+    CHECK_EQ(sums(p, "(outside)", "host").allocations, 1);
+    gnomon_profile_free(p);
+}
+
 /* ---- Attaching ------------------------------------------------------------------------- */
 
 static void attach_and_detach(void)
@@ -222,8 +263,6 @@ TEST(profilers_come_and_go_while_threads_mark)
 }
 
 /* A recorder whose marks last until they are let go. */
-static int is_inside;
-
 static int64_t mark_long(uint32_t thread, uint32_t node, uint32_t pool,
                          int kind, const void *pointer, uint64_t bytes)
 {
