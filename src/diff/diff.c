@@ -129,6 +129,7 @@ typedef struct run_reader {
     char *name;     /* of a row of memory */
     size_t name_room;
     int code;              /* GNOMON_OK, or an error */
+    uint32_t last;         /* number of the row that it met last; 0: none */
     gnomon__diff_row none; /* what is read without memory */
 } run_reader;
 
@@ -175,7 +176,13 @@ static gnomon__diff_row *run_row(run_reader *r, enum gnomon__diff_kind kind,
             .kind = (enum gnomon__diff_kind)cells[GNOMON__DIFF_KIND].count,
             .whole = (uint32_t)d->count + 1};
     }
-    return &d->rows[number - 1];
+    gnomon__diff_row *row = &d->rows[number - 1];
+    if (!row->is_met) {
+        row->is_met = true;
+        row->next = r->last;
+        r->last = number;
+    }
+    return row;
 }
 
 static void run_times(run_reader *r, enum gnomon__diff_kind kind,
@@ -406,8 +413,10 @@ int gnomon__diff_add(gnomon__diff *d, enum gnomon__side side, uint32_t job,
     *other_views = 0;
     for (size_t i = 0; !r.code && i < stages; i++)
         *other_views += r.stages[i].has_others;
-    for (size_t i = 0; !r.code && i < d->count; i++)
-        r.code = diff_end_row(d, &d->rows[i], side, job);
+    for (; !r.code && r.last; r.last = d->rows[r.last - 1].next) {
+        d->rows[r.last - 1].is_met = false;
+        r.code = diff_end_row(d, &d->rows[r.last - 1], side, job);
+    }
     if (d->jobs[side].jobs <= job)
         d->jobs[side].jobs = job + 1;
     gnomon__device_work_free(&r.work);

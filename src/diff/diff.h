@@ -55,6 +55,8 @@ typedef struct gnomon__diff_row {
     /* What the run that is being read has of it: times, or else `now`. */
     gnomon__sum times;
     gnomon__diff_part now;
+    bool is_met;   /* it may have any */
+    uint32_t next; /* number of the row that it met before; 0: none */
 } gnomon__diff_row;
 
 /* Columns of the table; show.c fills those below the keys. The hidden ones are keys too,

@@ -237,6 +237,21 @@ TEST(runs_of_one_job_add_up)
     gnomon__diff_free(d);
 }
 
+/* Else many runs with names of their own take time by the square of their number. */
+TEST(a_run_meets_rows_of_its_own_alone)
+{
+    gnomon__diff *d = new_diff();
+    built_run a = run_begin("a", 0, "a"), b = run_begin("b", 0, "b");
+    RUN_ROW(&a, "a", 1);
+    RUN_ROW(&b, "b", 1);
+    add(d, GNOMON__SIDE_A, 0, &a);
+    d->rows[0].now.runs = 1; /* as if the next run had met it */
+    add(d, GNOMON__SIDE_A, 1, &b);
+    CHECK_EQ(row_of(d, "", "a")->side[0].part_count, 1);
+    CHECK_EQ(row_of(d, "", "b")->side[0].part_count, 2);
+    gnomon__diff_free(d);
+}
+
 TEST(many_jobs_share_parts)
 {
     gnomon__diff *d = new_diff();
