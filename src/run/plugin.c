@@ -12,6 +12,7 @@
 
 #define MAX_KNOWN 96
 
+/* Counted once they are there: a child may be forked at any moment. */
 static const gnomon_profiler *known_profilers[MAX_KNOWN];
 static size_t known_count;
 
@@ -40,8 +41,10 @@ int gnomon__profiler_check(const gnomon_profiler *p)
 /* Registered profilers come first, so they can replace built-in ones. */
 static void enter_builtins(void)
 {
-    for (size_t i = 0; known_count < MAX_KNOWN && gnomon__profilers[i]; i++)
-        known_profilers[known_count++] = *gnomon__profilers[i];
+    size_t i = 0;
+    for (; i < MAX_KNOWN && gnomon__profilers[i]; i++)
+        known_profilers[i] = *gnomon__profilers[i];
+    store_release(&known_count, i);
 }
 
 int gnomon__profiler_is_builtin(const gnomon_profiler *profiler)
@@ -84,7 +87,7 @@ int gnomon__profiler_add(const gnomon_profiler *profiler)
                             "%d profilers are registered, no more fit",
                             MAX_KNOWN);
     known_profilers[i] = profiler;
-    known_count = i < count ? count : count + 1;
+    store_release(&known_count, i < count ? count : count + 1);
     return GNOMON_OK;
 }
 

@@ -57,7 +57,8 @@ uint32_t gnomon__stage_name_number(const char *name)
         gnomon__trouble(&gnomon__no_thread, bad_stages);
         return 0;
     }
-    other_names[names.others++] = its;
+    other_names[i - 1] = its;
+    store_release(&names.others, i); /* a child may be forked at any moment */
     return i;
 }
 

@@ -88,6 +88,8 @@ static int live(uint32_t seed, pid_t (*forks)(void))
         _exit(0);
     }
     CHECK_EQ(waitpid(child, &status, 0), child);
+    if (status)
+        fprintf(stderr, "    child: status %x\n", (unsigned)status);
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
     return status;
@@ -111,6 +113,8 @@ static void fork_often(pid_t (*forks)(void), int is_wiped)
         }
         CHECK_EQ(waitpid(life, &status, 0), life);
         ill += status != 0;
+        if (status)
+            fprintf(stderr, "    life %ld: status %x\n", i, (unsigned)status);
     }
     CHECK_EQ(ill, 0);
 }
