@@ -466,6 +466,9 @@ class Calls(unittest.TestCase):
     def test_words_and_files(self):
         self.python("-m", "gnomon", "-o", "run.gnomon", "script.py")
         self.assertTrue(os.path.exists(os.path.join(self.folder, "run.gnomon")))
+        for name in ('a,b "(c.txt', "d(e,f.prof"):  # letters that specs have, too
+            self.python("-m", "gnomon", "-o", name, "script.py")
+            self.assertIn(name, os.listdir(self.folder))
         words = ("--profiler", "simple,tree", "-m", "script")
         out, err = self.python("-m", "gnomon", *words)
         self.assertEqual(calls(err), {"script": 1})

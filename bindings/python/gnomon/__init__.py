@@ -163,6 +163,12 @@ def _items(words):
     return [item for item in [*items, item.strip(" ,")] if item]
 
 
+def _quoted(path):
+    """A path as a value of a spec, whatever letters it has."""
+    text = _os.fspath(path).replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{text}"'
+
+
 def _attached():
     """The names of the attached profilers."""
     split = [item.partition("(") for item in _items(spec())]

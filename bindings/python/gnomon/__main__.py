@@ -44,9 +44,10 @@ def spec_of(given):
     stem, suffix = os.path.splitext(given.o or "")
     items = [words] if words else []
     if suffix == ".prof":  # and no report, as of cProfile, where none is named
-        items.append(f"advanced(dump_stats=run,at=end,file={stem}.txt)")
+        report = gnomon._quoted(stem + ".txt")
+        items.append(f"advanced(dump_stats=run,at=end,file={report})")
     elif given.o:
-        items.append(f"file={given.o}")
+        items.append(f"file={gnomon._quoted(given.o)}")
     if not words and suffix != ".prof":
         items.insert(0, "advanced")
     said = any(i.startswith("mem=") for i in gnomon._items(words or ""))

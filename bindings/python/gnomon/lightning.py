@@ -49,8 +49,7 @@ def _without_output(spec, folder=None):
     items, names = [], []
     output = ["file=/dev/null"]
     if folder and "://" not in str(folder):
-        quoted = os.fspath(folder).replace("\\", "\\\\").replace('"', '\\"')
-        output.append(f'dir="{quoted}"')
+        output.append(f"dir={gnomon._quoted(folder)}")
     settings = [item for item in gnomon._items(spec) if _is_setting(item)]
     own = any(s.startswith(("file=", "dir=", "dir")) for s in settings)
     for item in gnomon._items(spec):
