@@ -236,6 +236,21 @@ class Lightning(unittest.TestCase):
         self.assertEqual(out, "trained\n")
         self.assertIn("gnomon: $GNOMON: unknown profiler 'simpel': did you", err)
 
+    def test_dumps_of_nothing_need_no_folder(self):
+        out, err = self.run_code(
+            """
+            from gnomon.lightning import GnomonProfiler
+            make = lambda: GnomonProfiler("advanced(dump_stats,filter=none)", FOLDER + "/no")
+            profiler, unused = make(), make()
+            profiler.setup("fit", 0)
+            profiler.start("a")
+            profiler.stop("a")
+            print(profiler.summary())
+            profiler.teardown("fit")
+            """
+        )
+        self.assertNotIn("FileNotFoundError", err)
+
     def test_specs_keep_files_that_they_name(self):
         out, err = self.run_code(
             """

@@ -449,13 +449,14 @@ class GnomonProfiler(_base()):
         world, rank = self._rank().get("world_size", 1), self._local_rank
         stage = f"{getattr(self._stage, 'value', self._stage)}-" if self._stage else ""
         ours = f"{stage}advanced-" + (f"{rank}-" if world > 1 else "")
-        for name in os.listdir(self._folder or "."):
+        folder = self._folder or "."  # of which there is none before the first file
+        for name in os.listdir(folder) if os.path.isdir(folder) else ():
             if name.startswith(ours) and name.endswith(".prof"):
                 action = name[len(ours) : -len(".prof")]
                 theirs = self._prepare_filename(action_name=action, extension=".prof")
                 to = os.path.join(self.dirpath or ".", theirs)
                 os.makedirs(os.path.dirname(to), exist_ok=True)
-                shutil.move(os.path.join(self._folder or ".", name), to)
+                shutil.move(os.path.join(folder, name), to)
 
     def teardown(self, stage):
         global _opened
