@@ -7,6 +7,7 @@
  * Events in the order of their begins, longer ones first, are a tree of each thread: what a
  * stack of open ones contains. Sums go from children to parents in one pass backwards, as
  * a parent comes before its children. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -419,7 +420,7 @@ static bool read_memory(const gnomon_profile *p, const gnomon_event_info *e,
                   strcmp(mark.name, "[OutOfMemory]") != 0)
         return false;
     *to = (averaged){.name = mark.name,
-                     .bytes = (int64_t)e->value,
+                     .bytes = fabs(e->value) < 1e15 ? (int64_t)e->value : 0,
                      .is_device = e->kind == GNOMON_EVENT_MEMORY
                                       ? pool.device >= 0
                                       : strcmp(mark.category, "host") != 0};

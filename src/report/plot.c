@@ -62,10 +62,16 @@ static double plot_column(const plot_values *v, size_t column, size_t columns)
     return most;
 }
 
+static const char *plot_time(char text[GNOMON__DURATION], double ns)
+{
+    return gnomon__print_duration(text, ns < 0x1p64 ? (uint64_t)fmax(ns, 0)
+                                                    : UINT64_MAX);
+}
+
 static void plot_label(const gnomon_writer *out, double value, int is_time)
 {
     char text[GNOMON__DURATION];
-    const char *shown = is_time ? gnomon__print_duration(text, (uint64_t)value)
+    const char *shown = is_time ? plot_time(text, value)
                                 : gnomon__print_number(text, value, false);
     out->print(out, "%*s ", PLOT_LABEL - 1, shown);
 }
@@ -73,8 +79,9 @@ static void plot_label(const gnomon_writer *out, double value, int is_time)
 /* How many eighths of a line are filled: 0 .. 8. */
 static int plot_eighths(double value, double least, double most, int line)
 {
+    const double span = most / 2 - least / 2; /* all of it may be too large */
     const double all =
-        most > least ? (value - least) / (most - least) * PLOT_LINES * 8 : 8;
+        span > 0 ? (value / 2 - least / 2) / span * PLOT_LINES * 8 : 8;
     const double here = (isnan(value) ? -1 : fmax(all, 1)) - 8.0 * line;
     return here <= 0 ? 0 : here >= 8 ? 8 : (int)ceil(here);
 }
@@ -110,7 +117,8 @@ static void plot_draw(const plot_values *v, double least, int is_time,
 
 /* ---- Strips -------------------------------------------------------------------------- */
 
-/* The largest of each bin, of all tracks; none where there is no strip. *count: how many
+/* The largest of each bin, of all tracks, NAN where that is infinite; none where there is
+ * no strip. *count: how many
  * steps or samples are in them; *width: of a bin, in steps. */
 static int plot_strip(plot_values *v, const gnomon_profile *p, uint32_t stage,
                       uint32_t region, uint64_t *count, uint64_t *width)
@@ -125,7 +133,9 @@ static int plot_strip(plot_values *v, const gnomon_profile *p, uint32_t stage,
     *width = sum.width;
     for (size_t i = 0; ok && i < sum.count; i++) {
         *count += sum.bins[i].count;
-        ok = !plot_add(v, sum.bins[i].count ? sum.bins[i].max : (double)NAN);
+        ok = !plot_add(v, sum.bins[i].count && isfinite(sum.bins[i].max)
+                              ? sum.bins[i].max
+                              : (double)NAN);
     }
     gnomon__strip_free(&sum);
     return ok ? GNOMON_OK : GNOMON_ENOMEM;
@@ -166,8 +176,7 @@ static int plot_marks(const plot_values *v, const gnomon_stats *all,
     for (size_t i = 0; i < last; i++)
         out->print(out, "%s", plot_column(v, i, columns) > limit ? "^" : " ");
     out->print(out, "\n%*s^ more than %g times the median, %s\n", PLOT_LABEL,
-               "", PLOT_SLOW,
-               gnomon__print_duration(text, (uint64_t)(limit / PLOT_SLOW)));
+               "", PLOT_SLOW, plot_time(text, limit / PLOT_SLOW));
     return GNOMON_OK;
 }
 
