@@ -503,7 +503,7 @@ static void say_device(advice *a, const advice_stage *s, bool is_launch,
         (host < work * LAUNCH_US * 1000) != is_launch)
         return;
     in = is_launch ? "" : idle_in(gaps, device);
-    advice_add(a, s, idle, device, NULL,
+    advice_add(a, s, idle, TEXT("%s", device), NULL, /* its report goes */
                is_launch
                    ? WORDS(device, part, number_of(a, work),
                            time_of(a, busy / work), time_of(a, host / work))
