@@ -2,10 +2,12 @@
 /* From the text of a spec to attachments: parse, load the plugins it names,
  * look its words up, attach each profiler. Each error is one line; the rest of
  * the spec is still attached. Inside control calls. */
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "platform/error.h"
+#include "platform/memory.h"
 #include "spec/filter.h"
 #include "spec/names.h"
 #include "run/files.h"
@@ -147,10 +149,16 @@ static int take_run_options(const gnomon__spec *spec)
 static int load_beside(const gnomon_profiler **out, const char *file,
                        int *is_there)
 {
-    char path[4096];
-    gnomon__os_beside(NULL, file, path, sizeof path);
+    char *path =
+        gnomon__alloc(PATH_MAX); /* a first mark's stack may be small */
+    *is_there = 0;
+    if (!path)
+        return gnomon__fail(GNOMON_ENOMEM, "no memory to load %s", file);
+    gnomon__os_beside(NULL, file, path, PATH_MAX);
     *is_there = !gnomon__os_is_missing(path);
-    return gnomon__plugin_load(out, *is_there ? path : file, file);
+    int code = gnomon__plugin_load(out, *is_there ? path : file, file);
+    gnomon__free(path);
+    return code;
 }
 
 /* A profiler that is not in the library may be in one named after it, libgnomon-NAME.so.

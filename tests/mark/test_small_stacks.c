@@ -239,6 +239,15 @@ TEST(off)
     on_both();
 }
 
+/* It looks for a library of that name. */
+TEST(a_word_of_no_profiler)
+{
+    if (IS_SANITIZED || !is_measured())
+        SKIP("stacks are not what they are without a sanitizer");
+    setenv("GNOMON", "off", 1);
+    CHECK_STACK(one_scope);
+}
+
 TEST(a_tree)
 {
     if (IS_SANITIZED || !is_measured())
