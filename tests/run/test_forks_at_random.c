@@ -12,9 +12,12 @@
 
 #include "programs/raw_fork.h"
 #include "recording_threads.h"
+#include "platform/memory.h"
 #include "platform/os.h"
-#include "run/stage.h"
 #include "os_calls.h"
+#include "run/run.h"
+#include "run/stage.h"
+#include "stepping.h"
 
 #define THREADS 3
 #define LONGEST_SPIN 30000u
@@ -205,6 +208,52 @@ TEST(a_child_frees_no_block_that_had_moved)
     CHECK_EQ(waitpid(child, &status, 0), child);
     CHECK_EQ(status, 0);
     CHECK_EQ(gnomon_detach(&notes_steps, NULL), GNOMON_OK);
+}
+
+/* ---- Entries that are counted -------------------------------------------------- */
+
+static int children, ill_children;
+
+/* After each instruction, by one that finds no entry counted that is not there. */
+static void look_in_child(int number, siginfo_t *info, void *context)
+{
+    int status = -1;
+    (void)number, (void)info;
+    if (!stepping_is_in_program(context))
+        return;
+    pid_t child = fork();
+    if (child == 0) {
+        size_t count;
+        (void)gnomon__profilers_known(&count);
+        uint32_t stages = gnomon__stage_name_count();
+        int is_well = gnomon__profiler_named("no such") == NULL;
+        for (uint32_t i = 0; i < stages; i++)
+            is_well &= gnomon__stages_named(i) != NULL;
+        _exit(!is_well || !gnomon__profiler_named("simple"));
+    }
+    CHECK_EQ(waitpid(child, &status, 0), child);
+    ill_children += status != 0;
+    children++;
+}
+
+static void make_entries(void)
+{
+    size_t count;
+    (void)gnomon__profilers_known(&count);
+    (void)gnomon__stage_name_number("fit");
+}
+
+/* Another thread may make them while the process forks. */
+TEST(a_child_finds_what_is_counted)
+{
+    if (!CAN_STEP)
+        SKIP("no single steps here");
+    gnomon__free(gnomon__alloc(1)); /* the first one blocks signals */
+    step_through(make_entries, look_in_child);
+    if (!children)
+        SKIP("no single steps here");
+    CHECK(children > 100);
+    CHECK_EQ(ill_children, 0);
 }
 
 /* ---- Random moments ---------------------------------------------------------- */
