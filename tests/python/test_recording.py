@@ -4,6 +4,7 @@ import gc
 import gzip
 import io
 import json
+import mmap
 import os
 import re
 import shutil
@@ -45,6 +46,14 @@ class Recording(unittest.TestCase):
 
     def path(self, *names):
         return os.path.join(self.folder, *names)
+
+    def test_mapped_files_have_any_name(self):
+        path = os.fsencode(self.path()) + b"data-\xe9"
+        with open(path, "wb+") as file:
+            file.write(b"1")
+            file.flush()
+            with mmap.mmap(file.fileno(), 1), gnomon.profile():
+                pass
 
     def test_a_notebook_shows_it(self):
         text = io.StringIO()

@@ -59,8 +59,8 @@ def _record(devices, idle):
 
 def _uses_cuda():
     """Whether the process has loaded CUDA's driver."""
-    with open("/proc/self/maps") as maps:
-        return any("/libcuda.so" in line for line in maps)
+    with open("/proc/self/maps", "rb") as maps:  # names are of any bytes
+        return any(b"/libcuda.so" in line for line in maps)
 
 
 def _has_work(profile):
