@@ -271,7 +271,7 @@ class Counts(unittest.TestCase):
     def test_decorated_functions_keep_what_they_are(self):
         found = self.count(
             """
-            import asyncio, inspect
+            import asyncio, inspect, types
             @gnomon.scope("function")
             def function(a, b=2):
                 "its text"
@@ -295,11 +295,15 @@ class Counts(unittest.TestCase):
             async def coroutine(): return 5
             assert inspect.iscoroutinefunction(coroutine)
             assert asyncio.run(coroutine()) == 5
+            @gnomon.scope("generator")
+            @types.coroutine
+            def generator(): return (yield from coroutine())
+            async def waits(): return await generator()
+            assert asyncio.run(waits()) == 5
             """
         )
-        self.assertEqual(
-            found, {"function": 1, "method": 1, "static": 1, "class": 1, "coroutine": 1}
-        )
+        once = dict.fromkeys(("function", "method", "static", "class", "generator"), 1)
+        self.assertEqual(found, dict(once, coroutine=2))
 
     def test_a_scope_covers_the_whole_life_of_a_generator(self):
         found = self.count(

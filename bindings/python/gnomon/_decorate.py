@@ -2,6 +2,7 @@
 """What a scope makes of the function that it decorates."""
 import functools
 import inspect
+import types
 
 from ._gnomon import range as _range
 from ._gnomon import scope as _scope
@@ -37,6 +38,10 @@ def decorate(scope, function):
         def marked(*args, **keywords):
             with _range(name, category):
                 return (yield from function(*args, **keywords))
+
+        flags = getattr(getattr(function, "__code__", None), "co_flags", 0)
+        if flags & inspect.CO_ITERABLE_COROUTINE:
+            marked = types.coroutine(marked)  # as it was: what `await` takes
 
     elif inspect.isasyncgenfunction(function):
 
