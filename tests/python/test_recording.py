@@ -549,6 +549,15 @@ class Results(Recording):
         self.assertEqual(self.trace(prof)["late"], "x")
         self.assertRegex(prof.get_trace_id(), "^[0-9A-F]{32}$")
 
+    def test_metadata_that_is_refused_ends_no_later_cycle(self):
+        prof = profile()
+        for key, value in ("loss", float("nan")), ("file", "\udce9"), (1, "x"):
+            with self.assertRaises(ValueError):
+                prof.add_metadata(key, value)
+        for cycle in range(2):
+            with prof, self.assertRaises(ValueError):
+                prof.add_metadata("loss", float("nan"))
+
     def test_stacks(self):
         with profile() as prof:
             with gnomon.scope("a b;c"):

@@ -441,7 +441,8 @@ class profile:
 
     def add_metadata_json(self, key, value):
         """The same of JSON text."""
-        json.loads(value)
+        if not isinstance(key, str) or not _gnomon._is_json(value):
+            raise ValueError(f"metadata is a text and JSON, not {key!r} and {value!r}")
         self._metadata[key] = value
         if self._recording is not None and self._is_here():
             self._put(key, value)

@@ -8,6 +8,7 @@
 
 #include <gnomon/tool.h>
 
+#include "platform/json.h"
 #include "run/files.h"
 
 PyObject *binding_raise(binding_state *state, int code)
@@ -202,6 +203,19 @@ static PyObject *call_metadata(PyObject *module, PyObject *args)
     return is_done ? binding_result(binding_state_of(module), code) : NULL;
 }
 
+/* Whether a text is JSON, as metadata takes it. */
+static PyObject *call_is_json(PyObject *module, PyObject *text)
+{
+    (void)module;
+    PyObject *bytes = binding_utf8(text);
+    if (!bytes)
+        return NULL;
+    const int is_valid = gnomon__json_valid(PyBytes_AsString(bytes),
+                                            (size_t)PyBytes_Size(bytes));
+    Py_DECREF(bytes);
+    return PyBool_FromLong(is_valid);
+}
+
 /* ---- Reports and health --------------------------------------------------- */
 
 PyObject *binding_text_take(gnomon__buffer *text, binding_state *state,
@@ -284,6 +298,7 @@ PyMethodDef binding_control_methods[] = {
     {"stage_end", call_stage_end, METH_NOARGS,
      "stage_end($module, /)\n--\n\nEnds the stage: its reports are written."},
     {"_metadata", call_metadata, METH_VARARGS, NULL},
+    {"_is_json", call_is_json, METH_O, NULL},
     {"_summary", call_summary, METH_O, NULL},
     {"health", call_health, METH_NOARGS,
      "health($module, /)\n--\n\nWhat marks could not do, by its cause."},
