@@ -349,6 +349,8 @@ class Loaded(unittest.TestCase):
         self.profile.write(text)
         with open(text) as file:
             self.assertEqual(file.read(1), "{")
+        for path in again, text:
+            self.assertEqual(os.stat(path).st_mode & 0o777, 0o600)
 
     def test_what_cannot_be_read_raises(self):
         with self.assertRaises(gnomon.Error) as caught:

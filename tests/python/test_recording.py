@@ -566,6 +566,7 @@ class Results(Recording):
                         sum(range(20000))
                 sum(range(20000))
         prof.export_stacks(self.path("stacks"))
+        self.assertEqual(os.stat(self.path("stacks")).st_mode & 0o777, 0o600)
         with open(self.path("stacks")) as file:
             lines = dict(line.rsplit(" ", 1) for line in file.read().splitlines())
         self.assertEqual(list(lines), ["a_b_c", "a_b_c;inner"])

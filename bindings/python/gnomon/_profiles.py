@@ -10,6 +10,7 @@
 Numbers of entities begin at 1, as everywhere in gnomon. Moments are ns since the run's
 zero, durations ns.
 """
+import os
 from collections import namedtuple
 
 from . import _gnomon
@@ -139,9 +140,8 @@ class Profile:
 
     def write(self, path):
         """Writes all of it to a file: binary, or JSON for a name ending in .json."""
-        data = self._raw.write("json" if str(path).endswith(".json") else "gnomon")
-        with open(path, "wb") as file:
-            file.write(data)
+        is_json = os.fsdecode(path).endswith(".json")
+        self._raw.export("json" if is_json else "gnomon", path)
 
     def _cells(self, most):
         """Of the rows that took longest, the heads first."""

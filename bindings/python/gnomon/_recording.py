@@ -372,7 +372,8 @@ class profile:
             lines = _stack_lines(profile, metric)
         else:
             lines = _path_lines(profile, metric)
-        with open(path, "w", encoding="utf-8", errors="replace") as file:
+        own = dict(encoding="utf-8", errors="replace", opener=_of_owner)
+        with open(path, "w", **own) as file:
             file.writelines(lines)
 
     def export_memory_timeline(self, path, device=None):
@@ -461,6 +462,10 @@ class profile:
 
     def set_custom_trace_id_callback(self, callback):
         self.custom_trace_id_callback = callback
+
+
+def _of_owner(path, flags):
+    return os.open(path, flags, 0o600)
 
 
 _PART = 32  # GNOMON_NODE_PART: what its scope's node has already

@@ -181,26 +181,6 @@ static PyObject *call_snapshot(PyObject *module, PyObject *args)
     return binding_profile_own(binding_state_of(module), code, profile);
 }
 
-static PyObject *profile_write(PyObject *self, PyObject *args)
-{
-    gnomon__buffer text;
-    const char *form;
-    int code;
-    if (!PyArg_ParseTuple(args, "s:write", &form))
-        return NULL;
-    const gnomon_profile *profile = profile_of(self);
-    if (!profile)
-        return NULL;
-    gnomon__buffer_init(&text, NULL);
-    code = gnomon_write(profile, form, &text.writer);
-    PyObject *bytes =
-        code < 0
-            ? binding_raise(((profile_object *)self)->state, code)
-            : PyBytes_FromStringAndSize(text.text, (Py_ssize_t)text.length);
-    gnomon__buffer_free(&text);
-    return bytes;
-}
-
 /* Releases the interpreter's lock for long work on a profile, but not on a borrowed one:
  * another thread could let its callback end meanwhile. The caller has a reference. */
 static PyThreadState *unlock(PyObject *self)
@@ -328,7 +308,6 @@ READER(read_count, profile_count)
 READER(read_one, profile_get)
 READER(read_columns, binding_profile_columns)
 READER(read_arrow, binding_profile_arrow)
-READER(read_all, profile_write)
 READER(read_export, profile_export)
 READER(read_report, profile_report)
 
@@ -337,7 +316,6 @@ static PyMethodDef profile_methods[] = {
     {"get", read_one, METH_VARARGS, NULL},
     {"columns", read_columns, METH_VARARGS, NULL},
     {"arrow", read_arrow, METH_VARARGS, NULL},
-    {"write", read_all, METH_VARARGS, NULL},
     {"export", read_export, METH_VARARGS, NULL},
     {"report", read_report, METH_O, NULL},
     {NULL, NULL, 0, NULL}};
