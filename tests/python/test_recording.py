@@ -592,6 +592,31 @@ class Results(Recording):
         categories = {r["cat"] for r in self.trace(prof)["traceEvents"] if "cat" in r}
         self.assertIn("python_function", categories)
 
+    def test_calls_end_with_what_recorded_them(self):
+        out, err = run(
+            """
+            import gc, gnomon, os
+            def names():
+                with gnomon.profile() as prof:
+                    abs(-3)
+                return [e.name for e in prof.events()]
+            def forget():
+                gnomon.profile(with_stack=True).start()
+            forget()
+            gc.collect()
+            print(names(), flush=True)
+            prof = gnomon.profile(with_stack=True)
+            prof.start()
+            if os.fork() == 0:
+                prof.start()
+                prof.stop()
+                print(names(), flush=True)
+                os._exit(0)
+            os.wait()
+            """
+        )
+        self.assertEqual((out, err), ("[]\n[]\n", ""))
+
     def test_the_handler_for_tensorboard(self):
         for packed in (False, True):
             folder = self.path("log", str(packed))

@@ -119,7 +119,7 @@ def end():
 
 
 _open = 0
-_lock = threading.Lock()
+_lock = threading.RLock()  # a profile that goes may end its calls anywhere
 
 
 class calls:

@@ -85,6 +85,8 @@ class profile:
     Arguments and methods are those of torch.profiler.profile. What has no effect here
     is named once."""
 
+    _calls = None
+
     def __init__(
         self,
         activities=None,
@@ -126,7 +128,7 @@ class profile:
         self._devices = _WORK if ProfilerActivity.CUDA in self.activities else 0
         self._asks_first = activities is None  # whether the process uses CUDA
         self._process = None  # the one in which it was started
-        self._recording = self._idle = self._calls = self._profile = None
+        self._recording = self._idle = self._profile = None
         self._metadata = {}
         self._trace_id = None
 
@@ -171,7 +173,8 @@ class profile:
         if self._is_here():
             return
         self._process = os.getpid()
-        self._recording = self._idle = self._calls = None
+        self._recording = self._idle = None
+        self._end_calls()
         led = _leader and _leader()
         try:
             self._change(NONE, self.current_action)
@@ -269,6 +272,13 @@ class profile:
                 self._calls = None
                 name_once("with_stack", str(error))
 
+    def _end_calls(self):
+        calls, self._calls = self._calls, None
+        if calls:
+            calls.__exit__()
+
+    __del__ = _end_calls  # a recording ends with its object, too
+
     def _open_session(self):
         session = _kineto.Session(
             self._torch,
@@ -309,9 +319,7 @@ class profile:
     def _end(self):
         """False: there was none, as it could not be attached."""
         recording, self._recording = self._recording, None
-        calls, self._calls = self._calls, None
-        if calls:
-            calls.__exit__()
+        self._end_calls()
         self._end_label()
         session, self._session = self._session, None
         self._delivered = session if session and session.stop() else None
