@@ -252,7 +252,10 @@ GNOMON__ORDER(slow_steps_by_excess, step_reason, UP(is_beside), DOWN(excess_ns),
 
 static uint64_t slow_steps_scaled(uint64_t ns, uint64_t by, uint64_t of)
 {
-    return of ? (uint64_t)((double)ns * (double)by / (double)of) : ns;
+    if (!of)
+        return ns;
+    const double scaled = (double)ns * (double)by / (double)of;
+    return scaled < 0x1p63 ? (uint64_t)scaled : INT64_MAX;
 }
 
 /* By how much it is above what is expected, and by more than a median may be off, which is
