@@ -12,6 +12,7 @@
 #include "ops/operands.h"
 #include "platform/error.h"
 #include "platform/memory.h"
+#include "print/events.h"
 #include "print/order.h"
 
 /* A node whose executions are rows. */
@@ -25,7 +26,8 @@ typedef struct own_node {
 
 typedef struct own_event {
     uint32_t node;
-    uint64_t begin_ns, ns;
+    uint64_t begin_ns, ns, instance;
+    uint64_t launch_ns; /* its call's begin, else its own */
 } own_event;
 
 typedef struct own_level {
@@ -109,6 +111,30 @@ GNOMON__ORDER(by_group, own_node, UP(group), UP(node))
 
 GNOMON__ORDER(by_node, own_event, UP(node), UP(begin_ns))
 
+/* Calls are begins by instance. */
+static bool find_launches(gnomon__own *o)
+{
+    gnomon__keyed_list launches = {0}, calls = {0};
+    gnomon__event_walk walk;
+    const gnomon_event_info *e;
+    bool ok = gnomon__keyed_links(&launches, o->p, GNOMON_LINK_LAUNCH);
+    gnomon__walk_all(&walk, o->p);
+    while (ok && launches.count && (e = gnomon__walk_next(&walk)) != NULL)
+        if (e->kind == GNOMON_EVENT_EXECUTION && e->instance)
+            ok = gnomon__keyed_add(&calls, e->instance, e->begin_ns, 0);
+    gnomon__keyed_sort(&calls);
+    for (size_t i = 0; i < o->event_count; i++) {
+        own_event *to = &o->events[i];
+        const gnomon__keyed *l = gnomon__keyed_find(&launches, to->instance);
+        const gnomon__keyed *c =
+            l ? gnomon__keyed_find(&calls, l->value) : NULL;
+        to->launch_ns = c ? c->value : to->begin_ns;
+    }
+    free(launches.at);
+    free(calls.at);
+    return ok;
+}
+
 /* Single executions, in the order of the nodes' numbers; what they took is taken off. */
 static bool read_events(gnomon__own *o)
 {
@@ -125,9 +151,11 @@ static bool read_events(gnomon__own *o)
             const gnomon_event_info *e = &some[i];
             if (e->kind || e->node > nodes || !of[e->node])
                 continue;
-            ok = GNOMON__PUSH(
-                o->events, o->event_room, o->event_count,
-                (own_event){of[e->node] - 1, e->begin_ns, e->duration_ns});
+            ok = GNOMON__PUSH(o->events, o->event_room, o->event_count,
+                              (own_event){.node = of[e->node] - 1,
+                                          .begin_ns = e->begin_ns,
+                                          .ns = e->duration_ns,
+                                          .instance = e->instance});
         }
     gnomon__free(of);
     GNOMON__SORT(o->events, o->event_count, by_node);
@@ -137,7 +165,7 @@ static bool read_events(gnomon__own *o)
         node->event_end = i + 1;
         node->least = node->most = 0;
     }
-    return ok;
+    return ok && find_launches(o);
 }
 
 int gnomon__own_open(gnomon__own **out, const char *path)
@@ -222,6 +250,7 @@ static void take_time(gnomon__own *o, own_node *node, gnomon__nsys_record *r)
     if (node->event < node->event_end) {
         const own_event *e = &o->events[node->event++];
         r->begin_ns = (int64_t)e->begin_ns;
+        r->launch_ns = (int64_t)e->launch_ns;
         ns = e->ns < node->ns ? e->ns : node->ns;
         node->ns -= ns;
     } else if (node->least || node->most) {

@@ -351,7 +351,7 @@ static bool read_own(gnomon__nsys_records *r, int *status)
     if (!gnomon__own_next(r->own, k, status))
         return false;
     if (r->step_count && k->begin_ns)
-        k->step = step_of(r, k->process, k->begin_ns);
+        k->step = step_of(r, k->process, k->launch_ns);
     end_kernel(r, 0, status);
     return true;
 }

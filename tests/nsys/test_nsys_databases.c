@@ -938,6 +938,29 @@ TEST(own_traces_have_unions_and_steps)
         ",(none),3,,0,\n,1,2,100,96,96\n,2,1,200,48,24\n");
 }
 
+/* By its launch a kernel is of a step, not by its begin. */
+TEST(own_kernels_are_of_the_step_that_launched_them)
+{
+    NEEDS_PROGRAM;
+    write_own(
+        "\"nodes\": [" OWN_PATH ", {\"track\": 1, \"stage\": 1, \"region\": 1, "
+        "\"host\": " OWN_STATS(
+            "1", "1", "1", "1",
+            "[1, 1]") "}], \"steps\": [{\"stage\": 1, "
+                      "\"begin_ns\": 100, \"end_ns\": 200}, {\"stage\": 1, "
+                      "\"begin_ns\": 200, \"end_ns\": 400}], \"links\": "
+                      "[{\"kind\": \"launch\", \"from\": 5, \"to\": 3, "
+                      "\"from_instance\": 8, \"to_instance\": 9}], "
+                      "\"events\": [{\"track\": 1, \"node\": 5, "
+                      "\"begin_ns\": 150, \"duration_ns\": 1, "
+                      "\"instance\": 8}, {\"track\": 2, \"node\": 3, "
+                      "\"begin_ns\": 300, \"duration_ns\": 10, "
+                      "\"instance\": 9}]");
+    check_lines("prof x.gnomon.json --group-by step --csv -c name,kernels "
+                "--sort name 2> said",
+                "stage,name,kernels\n,(none),5\n,1,1\n");
+}
+
 TEST(own_collectives_have_bytes_and_bandwidths)
 {
     NEEDS_PROGRAM;
