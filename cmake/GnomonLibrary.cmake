@@ -65,8 +65,10 @@ set(GNOMON_SIZE_OPTIONS "$<$<CONFIG:Release,RelWithDebInfo>:${options}>")
 # range took five instructions more.
 foreach(ahead move-loop-invariants tree-loop-im tree-dominator-opts
     caller-saves ira-hoist-pressure)
-  check_c_compiler_flag(-fno-${ahead} GNOMON_HAS_NO_${ahead})
-  if(GNOMON_HAS_NO_${ahead})
+  # A macro's name in the check, where a host's -Wpedantic -Werror takes no hyphen.
+  string(MAKE_C_IDENTIFIER "GNOMON_HAS_NO_${ahead}" has)
+  check_c_compiler_flag(-fno-${ahead} ${has})
+  if(${has})
     list(APPEND options -fno-${ahead})
   endif()
 endforeach()

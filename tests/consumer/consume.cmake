@@ -104,7 +104,8 @@ elseif(KIND STREQUAL "add_subdirectory")
   set(launcher sh "${CMAKE_CURRENT_LIST_DIR}/compiled.sh")
   run(${launcher} --index "${WORK}/compiled.txt" "${BUILD}" "${CC}")
   list(APPEND options -D "GNOMON_SOURCE=${SOURCE}" -D CMAKE_BUILD_TYPE=Release
-    -D "CMAKE_C_FLAGS_RELEASE=-O2 -DNDEBUG")
+    -D "CMAKE_C_FLAGS_RELEASE=-O2 -DNDEBUG"
+    -D "CMAKE_REQUIRED_FLAGS=-Wpedantic -Werror") # as a host's own flags
   set(ENV{CMAKE_C_COMPILER_LAUNCHER} "${launcher};${WORK}/compiled.txt")
 elseif(KIND STREQUAL "onefile")
   file(GLOB_RECURSE source "${prefix}/*/gnomon.c")
@@ -147,3 +148,11 @@ foreach(kind static shared)
   set(programs ${kind}_c ${kind}_cc)
   build_and_check(-D BUILD_SHARED_LIBS=${shared})
 endforeach()
+
+# A host's flags change nothing of what the compiler is found to know.
+file(STRINGS "${BUILD}/CMakeCache.txt" knows REGEX "^GNOMON_HAS_NO_")
+file(STRINGS "${work}/CMakeCache.txt" found REGEX "^GNOMON_HAS_NO_")
+list(REMOVE_ITEM found ${knows})
+if(found)
+  message(FATAL_ERROR "with a host's flags the compiler is found to know: ${found}")
+endif()
