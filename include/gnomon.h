@@ -838,9 +838,9 @@ GNOMON__CALL int gnomon_teardown(void);
 /* ---- What is attached ----------------------------------------------------- */
 
 /* Attaches `profiler` with the caller's `self`; its create and destroy are not called.
- * One profiler may be attached several times with different `self`. Both belong to the
- * caller, and must live until they are detached. `words` are the options that $GNOMON
- * has in brackets ("filter=opt*,extended=false"), or NULL; they are copied.
+ * One profiler may be attached several times, also with one `self`: each takes a detach.
+ * Both belong to the caller, and must live until then. `words` are the options that
+ * $GNOMON has in brackets ("filter=opt*,extended=false"), or NULL; they are copied.
  *
  * If `profiler` and `self` are NULL, `words` are a whole spec, as in $GNOMON
  * (docs/environment.md), and replace it: what $GNOMON or an earlier such call attached
@@ -856,8 +856,8 @@ GNOMON__CALL int gnomon_teardown(void);
 GNOMON__CALL int gnomon_attach(const gnomon_profiler *profiler, void *self,
                                const char *words);
 
-/* Detaches what gnomon_attach attached with this `self`, without a summary. Once
- * it returns GNOMON_OK no callback runs, and none will come: both may be freed.
+/* Detaches what one gnomon_attach attached with this `self`, without a summary. Once it
+ * returns GNOMON_OK no callback of it runs, and none will come: both may be freed.
  * GNOMON_ENOENT: it is not attached. GNOMON_EBUSY: called inside a callback, or a
  * callback did not return within a second; no new one will start, and the call
  * may be made again. */

@@ -72,6 +72,18 @@ TEST(one_table_with_two_selfs)
     CHECK_STR(b.text, ">y <y >y <y ");
 }
 
+TEST(a_pair_that_is_attached_twice_takes_two_detaches)
+{
+    seen a = {.text = ""};
+    CHECK_EQ(gnomon_attach(&seer, &a, NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(&seer, &a, NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_detach(&seer, &a), GNOMON_OK);
+    once("x");
+    CHECK_EQ(gnomon_detach(&seer, &a), GNOMON_OK);
+    CHECK_EQ(gnomon_detach(&seer, &a), GNOMON_ENOENT);
+    CHECK_STR(a.text, ">x <x ");
+}
+
 TEST(a_start_before_the_attach_has_no_stop)
 {
     seen a = {.text = ""};
