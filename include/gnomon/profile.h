@@ -105,9 +105,10 @@ static inline const char *gnomon_shown(const gnomon_writer *writer,
  * compiled:
  *   - The struct_size of a list's first item is the distance between items. Read
  *   them with gnomon_memory_at(&node, i) and the other calls of that kind. Never
- *   write list[i]. - A struct behind a pointer has at least the first release's
- *   fields. A field that a later release added is there if GNOMON_HAS(pointer,
- *   field) is true. Only gnomon_cell never grows: the file format fixes it. */
+ *   write list[i].
+ *   - A struct behind a pointer has at least the first release's fields. A field
+ *   that a later release added is there if GNOMON_HAS(pointer, field) is true.
+ * Only gnomon_cell never grows: the file format fixes it. */
 
 /* Whether the struct at `pointer` is large enough to have `field`. The pointer
  * must not be NULL. */
