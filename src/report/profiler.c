@@ -230,6 +230,7 @@ static int make_report(gnomon__cli_profiler *p, gnomon__options *options)
                                  gnomon__options_text(options, "exclude"));
     if (!code && p->profiler->create) {
         options->api.log = profiler_log;
+        gnomon__fail_reason_clear();
         code = p->profiler->create(&options->api, &p->self);
     }
     if (!code)
@@ -257,7 +258,7 @@ int gnomon__cli_profiler_open(gnomon__cli_profiler *p, const char *item,
     for (unsigned i = 0; i < complaints.count; i++)
         gnomon__log("%s", complaints.line[i]);
     if (code && !complaints.count && !complaints_logged)
-        gnomon__log("--as %s: %s", item, gnomon_error_name(code));
+        gnomon__log("--as %s: %s", item, gnomon__fail_reason(code));
     gnomon__options_destroy(options);
     gnomon__complaints_free(&complaints);
     gnomon__spec_free(&spec);

@@ -6,9 +6,13 @@
 #include <gnomon/profile.h>
 #include <gnomon/tool.h>
 
+static const gnomon_host *host;
+
 static int own_create(const gnomon_options *options, void **self)
 {
     const char *format = options->text(options, "format");
+    if (format && !strcmp(format, "none"))
+        return host->fail(GNOMON_EINVAL, "none is no format", GNOMON_TO_NUL);
     *self = calloc(1, 16);
     if (*self && format)
         strncpy(*self, format, 15);
@@ -42,4 +46,9 @@ static const gnomon_profiler own_text = {
     .destroy = free,
 };
 
-GNOMON_PLUGIN(own_text);
+GNOMON_API const gnomon_profiler *gnomon_plugin_v1(const gnomon_host *of);
+const gnomon_profiler *gnomon_plugin_v1(const gnomon_host *of)
+{
+    host = of;
+    return &own_text;
+}
