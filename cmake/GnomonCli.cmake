@@ -98,7 +98,11 @@ if(GNOMON_WITH_ZLIB)
   target_link_libraries(gnomon_cli PUBLIC ZLIB::ZLIB)
 endif()
 if(GNOMON_WITH_SQLITE)
-  target_link_libraries(gnomon_cli PUBLIC SQLite::SQLite3)
+  set(sqlite SQLite::SQLite3)
+  if(TARGET SQLite3::SQLite3) # a newer CMake warns of the older name
+    set(sqlite SQLite3::SQLite3)
+  endif()
+  target_link_libraries(gnomon_cli PUBLIC ${sqlite})
 endif()
 
 if(GNOMON_PROGRAM)
