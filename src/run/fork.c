@@ -103,7 +103,8 @@ static void after_fork_child(void)
 }
 
 /* Two threads that are here at once both register the handlers: neither waits for the
- * other, which a child may not have. */
+ * other, which a child may not have. A child that clone made meanwhile registers none:
+ * libc's lock is then held for ever, as the loader's may be. */
 void gnomon__fork_watch(void)
 {
     if (load_relaxed(&forks_watched))
@@ -111,7 +112,10 @@ void gnomon__fork_watch(void)
     gnomon__os_claim();
     if (!swap_acq_rel(&is_mapped, 1)) /* threads may begin the run at once */
         count_children();
-    pthread_atfork(before_fork, after_fork_parent, after_fork_child);
+    if (gnomon__os_loader_enter()) {
+        pthread_atfork(before_fork, after_fork_parent, after_fork_child);
+        gnomon__os_loader_leave();
+    }
     store_relaxed(&forks_watched, 1);
 }
 

@@ -7,6 +7,7 @@
  * the kernel wipes no page for children. A soak forks 2000 times in each way. */
 #include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -208,6 +209,58 @@ TEST(a_child_frees_no_block_that_had_moved)
     CHECK_EQ(waitpid(child, &status, 0), child);
     CHECK_EQ(status, 0);
     CHECK_EQ(gnomon_detach(&notes_steps, NULL), GNOMON_OK);
+}
+
+static sem_t is_stopped, may_go_on;
+static pthread_t forker;
+static uint32_t is_through;
+
+static void stop_at_call(void)
+{
+    if (pthread_equal(forker, pthread_self()))
+        return;
+    sem_post(&is_stopped);
+    sem_wait(&may_go_on);
+}
+
+static void *set_up_in_pieces(void *unused)
+{
+    gnomon_setup(NULL);
+    store_release(&is_through, 1);
+    sem_post(&is_stopped);
+    return unused;
+}
+
+/* libc has a lock for those handlers too, and _Fork renews it no more than clone does. */
+TEST(a_child_waits_for_no_registration_of_fork_handlers)
+{
+    pthread_t thread;
+    int status = 0, registered = 0;
+    uint64_t seen = 0;
+    if (IS_SANITIZED)
+        SKIP("the sanitizer's own locks stay taken in such children");
+    setenv("GNOMON", "simple(file=/dev/null)", 1);
+    forker = pthread_self();
+    sem_init(&is_stopped, 0, 0);
+    sem_init(&may_go_on, 0, 0);
+    gnomon__test_fail_calls("pthread_atfork", UINT64_MAX, 1, 0);
+    gnomon__test_at_calls(stop_at_call);
+    CHECK_EQ(pthread_create(&thread, NULL, set_up_in_pieces, NULL), 0);
+    while (sem_wait(&is_stopped) == 0 && !load_acquire(&is_through)) {
+        if (gnomon__test_calls() > seen) { /* it was the call before */
+            CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 1);
+            registered++;
+        }
+        seen = gnomon__test_calls();
+        pid_t child = bare_fork();
+        if (child == 0)
+            _exit(!gnomon__os_loader_enter());
+        CHECK_EQ(waitpid(child, &status, 0), child);
+        sem_post(&may_go_on);
+    }
+    gnomon__test_at_calls(NULL);
+    pthread_join(thread, NULL);
+    CHECK(registered > 0);
 }
 
 /* ---- Entries that are counted -------------------------------------------------- */
