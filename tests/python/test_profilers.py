@@ -106,6 +106,7 @@ class Attached(unittest.TestCase):
         with gnomon.scope("kept"):
             pass
         self.assertEqual(gnomon.summary("everything"), "[('kept', 1)]\n")
+        self.assertEqual(gnomon.summary(), "[('kept', 1)]\n")
         with self.assertRaises(ValueError):
             len(one.profile.nodes)
         self.assertEqual(gnomon.snapshot("everything").rows()[0].name, "kept")

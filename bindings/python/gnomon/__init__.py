@@ -180,7 +180,14 @@ def summary(profiler=None):
     none is named."""
     if profiler is not None:
         return _gnomon._summary(profiler)
-    return "\n".join(filter(None, map(_gnomon._summary, _attached())))
+    texts = [_gnomon._summary(name) for name in _attached()]
+    for name in list(_objects):
+        try:
+            texts.append(_gnomon._summary(name))
+        except Error as error:
+            if error.code not in (_gnomon.ENOENT, _gnomon.ESTATE):  # a forked child
+                raise
+    return "\n".join(filter(None, texts))
 
 
 def calls():
@@ -279,16 +286,22 @@ def register(profiler, name=None):
     return profiler
 
 
+_objects = {}  # what attach attached, by name: no spec has it
+
+
 def attach(profiler, options="", name=None):
     """Attaches an object of a subclass of Profiler. `options` are words of $GNOMON, as
     "filter=opt*"."""
     name = name or type(profiler).__name__.lower()
     _gnomon._attach(profiler, Profiler, name, options)
+    _objects[name] = profiler
 
 
 def detach(profiler):
     """Detaches it, without a report. Afterwards no callback comes."""
     _gnomon._detach(profiler)
+    for name in [n for n, its in _objects.items() if its is profiler]:
+        del _objects[name]
 
 
 # ---- Worker processes ---------------------------------------------------------------
