@@ -753,6 +753,9 @@ static int averages_create(const gnomon_options *options, void **self)
     const char *unit = options->text(options, "unit");
     snprintf(o->sort, sizeof o->sort, "%s", sort ? sort : "");
     snprintf(o->unit, sizeof o->unit, "%s", unit ? unit : "");
+    if (unit && strcmp(unit, "s") != 0 && strcmp(unit, "ms") != 0 &&
+        strcmp(unit, "us") != 0)
+        options->log("averages: unit=: say s, ms or us");
     o->choice.sort_by = *o->sort ? o->sort : NULL;
     o->choice.time_unit = o->unit;
     o->choice.row_limit = options->number(options, "limit");
