@@ -289,8 +289,10 @@ static void rows_add_sum(const gnomon__column *c, gnomon__cell *to,
         *to = *from;
     else if (c->kind == GNOMON__CELL_NUMBER)
         to->number += from->number;
-    else
-        to->count += from->count;
+    else /* no more than 64 bits hold: flops of a long run are more */
+        to->count += from->count < UINT64_MAX - to->count
+                         ? from->count
+                         : UINT64_MAX - to->count;
 }
 
 /* Whether `a` is less than `b`. */
