@@ -79,8 +79,14 @@ static int join_work(gnomon__fold *f, gnomon_node_info *to,
 {
     gnomon_work_stats *work = (gnomon_work_stats *)(size_t)to->work;
     if (from && work) {
+        const int larger = f->way->takes_larger;
+        const gnomon_work_stats was = *work;
         gnomon__merge_fields(&gnomon__structs[GNOMON__WORK], work, from,
-                             f->way->takes_larger);
+                             larger);
+        if (!larger && work->flops < was.flops)
+            work->flops = UINT64_MAX;
+        if (!larger && work->bytes < was.bytes)
+            work->bytes = UINT64_MAX;
     } else if (from) {
         if (!(work = gnomon__model_room(f->m, sizeof *work)))
             return GNOMON_ENOMEM;
