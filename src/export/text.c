@@ -110,6 +110,7 @@ const char *gnomon__export_plain(gnomon__out *t, const char *text,
                                  const char *special, size_t *character)
 {
     const char *from = text;
+    *character = 0; /* at the end too: gcc -flto warns of callers */
     while (*text && (*character = gnomon__print_character(text)) != 0 &&
            !strchr(special, *text))
         text += *character;
