@@ -140,6 +140,10 @@ class Workers(unittest.TestCase):
         self.run_case(lambda: fit(loader(data.Again())))
         self.check("train Again", data.LENGTH, 2)
 
+    def test_items_may_refer_to_their_data_set(self):
+        self.run_case(lambda: fit(loader(data.Sent())))
+        self.check("train Sent", data.LENGTH, 2, batches=8)
+
     def test_data_sets_with_slots(self):
         self.run_case(lambda: fit(loader(data.Slotted())))
         self.check("train Slotted", data.LENGTH, 2)

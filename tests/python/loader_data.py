@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Data sets for the tests of data loaders: of a module that spawned workers import."""
 import os
+import pickle
 import random
 import signal
 
@@ -34,6 +35,13 @@ class Again(Numbers):
 class Many(Numbers):
     def __getitems__(self, indices):
         return [Numbers.__getitem__(self, i) for i in indices]
+
+
+class Sent(Numbers):
+    """Its items refer to it, and are pickled."""
+
+    def __getitem__(self, i):
+        return Numbers.__getitem__(pickle.loads(pickle.dumps(self)), i)
 
 
 class Stream(IterableDataset):

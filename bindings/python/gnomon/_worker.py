@@ -3,6 +3,7 @@
 into memory that they share with the process of the loop."""
 import abc
 import contextlib
+import copyreg
 import inspect
 import os
 import time
@@ -20,6 +21,10 @@ FIELDS = (
 ).split()
 PROCESS, UP, BATCHES, ITEMS, FETCH, LONGEST_FETCH, COLLATE = range(7)
 LONGEST_COLLATE, SINCE = 7, 8
+
+
+def _new(kind, *arguments):
+    return kind.__new__(kind, *arguments)
 
 
 class Worker:
@@ -118,6 +123,19 @@ class Worker:
         if body:
             body.update(__slots__=(), __module__=kind.__module__)
             body["__qualname__"] = kind.__qualname__
+
+            def reduced(dataset, protocol):
+                """Pickled as what it was: other processes have no such class."""
+                object.__setattr__(dataset, "__class__", kind)
+                try:
+                    made = kind.__reduce_ex__(dataset, protocol)
+                finally:
+                    object.__setattr__(dataset, "__class__", marked)
+                if made[0] is copyreg.__newobj__:  # for which pickle compares classes
+                    made = (_new, *made[1:])
+                return made
+
+            body["__reduce_ex__"] = reduced
             marked = type(kind)(kind.__name__, (kind,), body)
             object.__setattr__(dataset, "__class__", marked)
 
