@@ -156,6 +156,10 @@ class Workers(unittest.TestCase):
         self.run_case(lambda: fit(loader(data.Stream())))
         self.check("train Stream", data.LENGTH, 2)
 
+    def test_a_stream_may_be_its_own_iterator(self):
+        self.run_case(lambda: fit(loader(data.Itself())))
+        self.check("train Itself", data.LENGTH, 2)
+
     def test_a_list_has_batches_and_no_items(self):
         numbers = [torch.full((4,), float(i)) for i in range(data.LENGTH)]
         self.run_case(lambda: fit(loader(numbers)))

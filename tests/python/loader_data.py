@@ -51,6 +51,17 @@ class Stream(IterableDataset):
             yield torch.full((4,), float(i))
 
 
+class Itself(IterableDataset):
+    """Its own iterator."""
+
+    def __iter__(self):
+        self.items = Stream.__iter__(self)
+        return self
+
+    def __next__(self):
+        return next(self.items)
+
+
 class Slotted(Numbers):
     __slots__ = ("more",)
 

@@ -155,7 +155,7 @@ class _Items:
     """The iterator of an IterableDataset, whose items count."""
 
     def __init__(self, items, worker):
-        self.items, self.worker = iter(items), worker
+        self.items, self.worker = items, worker
 
     def __iter__(self):
         return self
