@@ -30,6 +30,7 @@ def fit(strategy="ddp", devices=2, **more):
     profiler = GnomonProfiler(WORDS, ".", "perf")
     run = trainer(profiler, strategy=strategy, devices=devices, **more)
     run.fit(Model(), loader(persistent_workers=True))
+    return run
 
 
 def free_port():
@@ -96,7 +97,8 @@ class Ranks(unittest.TestCase):
             """As that program; the trainer starts it once more, as the other rank."""
             sys.modules["__main__"].__spec__ = None
             sys.argv = [path]
-            fit()
+            for other in fit().strategy.launcher.procs:  # the trainer does not wait
+                other.wait()
 
         status, out, err = run_forked(
             case, self.folder, PYTHONPATH=places, MASTER_PORT=free_port()
