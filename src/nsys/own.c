@@ -125,9 +125,8 @@ static bool find_launches(gnomon__own *o)
     gnomon__keyed_sort(&calls);
     for (size_t i = 0; i < o->event_count; i++) {
         own_event *to = &o->events[i];
-        const gnomon__keyed *l = gnomon__keyed_find(&launches, to->instance);
         const gnomon__keyed *c =
-            l ? gnomon__keyed_find(&calls, l->value) : NULL;
+            gnomon__keyed_call(&calls, &launches, to->instance);
         to->launch_ns = c ? c->value : to->begin_ns;
     }
     free(launches.at);

@@ -148,3 +148,11 @@ const gnomon__keyed *gnomon__keyed_find(const gnomon__keyed_list *l,
     const size_t at = gnomon__keyed_from(l, key);
     return at < l->count && l->at[at].key == key ? &l->at[at] : NULL;
 }
+
+const gnomon__keyed *gnomon__keyed_call(const gnomon__keyed_list *calls,
+                                        const gnomon__keyed_list *launches,
+                                        uint64_t instance)
+{
+    const gnomon__keyed *l = gnomon__keyed_find(launches, instance);
+    return l ? gnomon__keyed_find(calls, l->value) : NULL;
+}

@@ -94,5 +94,9 @@ size_t gnomon__keyed_from(const gnomon__keyed_list *list, uint64_t key);
 /* Likewise: the first one of the key, which the others follow; NULL: there is none. */
 const gnomon__keyed *gnomon__keyed_find(const gnomon__keyed_list *list,
                                         uint64_t key);
+/* The same in `calls`, of the call that launched this instance, as `launches` says. */
+const gnomon__keyed *gnomon__keyed_call(const gnomon__keyed_list *calls,
+                                        const gnomon__keyed_list *launches,
+                                        uint64_t instance);
 
 #endif

@@ -101,9 +101,8 @@ static bool gpu_read_work(gpu_report *g)
     gnomon__keyed_sort(&calls);
     for (size_t i = 0; i < g->count; i++) {
         gpu_item *item = &g->items[i];
-        const gnomon__keyed *l = gnomon__keyed_find(&launches, item->instance);
         const gnomon__keyed *c =
-            l ? gnomon__keyed_find(&calls, l->value) : NULL;
+            gnomon__keyed_call(&calls, &launches, item->instance);
         item->call_track = c ? c->more : 0;
         item->launched_ns = c ? c->value : 0;
     }
