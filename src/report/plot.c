@@ -118,8 +118,7 @@ static void plot_draw(const plot_values *v, double least, int is_time,
 /* ---- Strips -------------------------------------------------------------------------- */
 
 /* The largest of each bin, of all tracks, NAN where that is infinite; none where there is
- * no strip. *count: how many
- * steps or samples are in them; *width: of a bin, in steps. */
+ * no strip. *count: how many steps or samples are in them; *width: of a bin, in steps. */
 static int plot_strip(plot_values *v, const gnomon_profile *p, uint32_t stage,
                       uint32_t region, uint64_t *count, uint64_t *width)
 {

@@ -365,7 +365,7 @@ TEST(each_allocation_may_fail)
     CHECK(fail_each_allocation(use_without) > 10);
 }
 
-/* A counter that had no memory takes no other's place. */
+/* A counter for which there was no memory does not count towards the limit. */
 TEST(counters_of_fields_come_again_with_memory)
 {
     char payload[601];

@@ -636,7 +636,7 @@ TEST(each_allocation_may_fail)
     CHECK(fail_each_allocation(use_without) > 12);
 }
 
-/* A text that had no memory takes no other's place. */
+/* A text for which there was no memory does not count towards the limit. */
 TEST(names_come_again_with_memory)
 {
     gnomon_attach(&keeper, NULL, NULL);

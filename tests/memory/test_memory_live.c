@@ -204,7 +204,7 @@ static void *stay_inside_a_mark(void *unused)
     return unused;
 }
 
-/* The end of the stage gives the thread up, whose paths are new in it. */
+/* The stage ends without waiting for the thread, which had made new paths in it. */
 TEST(a_thread_stays_inside_one_mark_over_a_stages_end)
 {
     pthread_t thread;

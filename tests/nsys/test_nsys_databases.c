@@ -938,7 +938,7 @@ TEST(own_traces_have_unions_and_steps)
         ",(none),3,,0,\n,1,2,100,96,96\n,2,1,200,48,24\n");
 }
 
-/* By its launch a kernel is of a step, not by its begin. */
+/* A kernel belongs to the step that launched it, not to the one in which it began. */
 TEST(own_kernels_are_of_the_step_that_launched_them)
 {
     NEEDS_PROGRAM;
